@@ -1,0 +1,177 @@
+package scenario
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cutwatch/cutwatch/internal/box"
+)
+
+var (
+	update = flag.Bool("update", false, "write the goldens anew")
+	record = flag.Bool("record", false, "keep the samples of the scenarios that are played, and write their goldens anew")
+	all    = flag.String("keep", "", "a folder for the samples of every play, good or not")
+)
+
+func TestMain(m *testing.M) {
+	box.MaybeRunApp()
+	os.Exit(m.Run())
+}
+
+const (
+	scenarios = "../../testdata/scenarios"
+	recorded  = "../../testdata/recorded"
+
+	// atOnceEnv is how many scenarios are played side by side, atOnce unless set.
+	// They wait nearly all of the time.
+	atOnceEnv = "CUTWATCH_SCENARIOS_AT_ONCE"
+	atOnce    = 8
+	// onlyEnv is what the names must hold of the scenarios that are played; a
+	// comma list. Empty: all.
+	onlyEnv = "CUTWATCH_SCENARIOS"
+
+	// busy is how long a process may stand still before what does not agree may
+	// be the machine's: as far apart as ends are seen together.
+	busy = 50 * time.Millisecond
+	// again is how often a scenario is played again for that.
+	again = 2
+	// limit of one play.
+	limit = 60 * time.Second
+)
+
+// Every scenario comes out as its file says, and as the box's own record does.
+func TestScenarios(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays every scenario, minutes in all")
+	}
+	list := loadAll(t)
+	plays := make(chan *Scenario)
+	var mu sync.Mutex
+	var rows []*Row
+	var workers sync.WaitGroup
+	for range sideBySide(t) { // t.Parallel would take as many as there are cores
+		workers.Go(func() {
+			for s := range plays {
+				t.Run(s.Name, func(t *testing.T) {
+					row := play(t, s)
+					mu.Lock()
+					defer mu.Unlock()
+					rows = append(rows, row)
+				})
+			}
+		})
+	}
+	for _, s := range list {
+		plays <- s
+	}
+	close(plays)
+	workers.Wait()
+	if err := WriteTable(os.Stdout, rows); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sideBySide(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv(atOnceEnv)
+	if text == "" {
+		return atOnce
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("%s=%q: expected a number above 0", atOnceEnv, text)
+	}
+	return n
+}
+
+func loadAll(t *testing.T) []*Scenario {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(scenarios, "*.json"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	var list []*Scenario
+	for _, path := range paths {
+		s, err := Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wanted(s.Name) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+func wanted(name string) bool {
+	only := os.Getenv(onlyEnv)
+	if only == "" {
+		return true
+	}
+	for part := range strings.SplitSeq(only, ",") {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// play plays a scenario until it comes out as it must. It is played again only
+// where the machine was too busy for the prober or the box's apps to keep their
+// times: then the play was another than its file says.
+func play(t *testing.T, s *Scenario) *Row {
+	t.Helper()
+	for left := again; ; left-- {
+		row, samples := playOnce(t, s)
+		if row.Good() {
+			if *record {
+				keep(t, s.Name, samples)
+			}
+			return row
+		}
+		if left == 0 || row.Stood < busy {
+			t.Errorf("not as it must be; see the table (nothing stood still for longer than %v)", row.Stood)
+			return row
+		}
+		t.Logf("played again, since something stood still for %v: %q", row.Stood, row.Off)
+	}
+}
+
+func playOnce(t *testing.T, s *Scenario) (row *Row, samples string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	begin := time.Now()
+	var progress strings.Builder
+	p, err := s.Play(ctx, t.TempDir(), "test", &progress)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, progress.String())
+	}
+	row, err = s.Check(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row.Took = time.Since(begin)
+	if *all != "" {
+		copyTo(t, filepath.Join(*all, s.Name+".ndjson.zst"), p.Samples)
+	}
+	return row, p.Samples
+}
+
+func copyTo(t *testing.T, path, from string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
