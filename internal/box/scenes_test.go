@@ -30,7 +30,7 @@ func short(s Scene) Scene {
 	shorten(&r.PreStop, 800*ms)
 	shorten(&r.EndpointLag, 300*ms)
 	shorten(&r.Gap, 300*ms)
-	s.App.Linger = 500 * ms
+	s.App.Linger = 2000 * ms // only a kept connection's next request is waited for
 	s.Probe.SlowSeconds = 1.5
 	r.Drain = min(r.Drain/4, 2500*ms) // below and above the slow requests, as it was
 	if s.Name == "app-platform-long-drain" {

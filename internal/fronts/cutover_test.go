@@ -22,7 +22,7 @@ const (
 )
 
 // attempts is how often a deploy is watched on a machine that is too busy.
-const attempts = 3
+const attempts = 6
 
 // watch runs a test of a deploy. What was dropped holds on any machine, and so
 // compared must find it always; when something happened does not hold where the

@@ -18,7 +18,7 @@ type problems []string
 func (p *problems) addf(form string, args ...any) { *p = append(*p, fmt.Sprintf(form, args...)) }
 
 // attempts is how often a trouble is made at most.
-const attempts = 3
+const attempts = 6
 
 // inTrouble makes a trouble and reports what is wrong with its judgement. Where
 // the service itself stood still meanwhile, or never had what the prober sent in
