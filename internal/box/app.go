@@ -56,6 +56,9 @@ type appStall struct {
 const (
 	pulse = 50 * time.Millisecond // between an app's looks at its clock
 	stall = 50 * time.Millisecond // a look that comes later than this is told
+
+	lastLook = time.Millisecond // how long a listener that is about to close waits for one more connection
+	backlog  = 128              // how many it still accepts at most
 )
 
 // MaybeRunApp runs this process as an app of the box and exits, where its
@@ -91,6 +94,7 @@ type app struct {
 	owed        int // of what was in flight at SIGTERM, how much still is
 
 	changed chan struct{} // poked when conns, inFlight or owed went down
+	refuses chan struct{} // closed once no more connections are accepted
 }
 
 func runApp(text string) error {
@@ -113,10 +117,11 @@ func runApp(text string) error {
 		record:  record,
 		rng:     rand.New(rand.NewPCG(cfg.Seed, 1)),
 		changed: make(chan struct{}, 1),
+		refuses: make(chan struct{}),
 	}
 	go a.watchParent(os.Stdin)
 	time.Sleep(cfg.Fault.startDelay())
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ln, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
@@ -170,17 +175,36 @@ func (a *app) watchParent(r io.Reader) {
 	os.Exit(0)
 }
 
-func (a *app) accept(ln net.Listener) {
+// accept takes connections until the listener has a deadline, and then those that
+// the kernel has taken already: closing over them would reset requests that
+// nobody has seen.
+func (a *app) accept(ln *net.TCPListener) {
+	defer close(a.refuses)
 	for {
 		c, err := ln.Accept()
 		if err != nil {
-			return // closed by the shutdown
+			break
 		}
-		a.mu.Lock()
-		a.conns++
-		a.mu.Unlock()
-		go a.serve(c)
+		a.take(c)
 	}
+	for range backlog {
+		begin := time.Now()
+		if ln.SetDeadline(begin.Add(lastLook)) != nil {
+			return
+		}
+		if c, err := ln.Accept(); err == nil {
+			a.take(c)
+		} else if time.Since(begin) < 2*lastLook {
+			return // it did look, and nobody was there
+		}
+	}
+}
+
+func (a *app) take(c net.Conn) {
+	a.mu.Lock()
+	a.conns++
+	a.mu.Unlock()
+	go a.serve(c)
 }
 
 // shutdown is a graceful one: no new connections; what is in flight is
@@ -188,7 +212,11 @@ func (a *app) accept(ln net.Listener) {
 // next request on it: an app that closes keep-alive waits a while for that
 // request and answers it with Connection: close; one that does not goes on
 // serving kept connections until its debts are paid, and then cuts them.
-func (a *app) shutdown(ln net.Listener) error {
+func (a *app) shutdown(ln *net.TCPListener) error {
+	if err := ln.SetDeadline(time.Now()); err != nil {
+		return fmt.Errorf("stop accepting: %w", err)
+	}
+	<-a.refuses
 	if err := ln.Close(); err != nil {
 		return fmt.Errorf("close the listener: %w", err)
 	}

@@ -186,6 +186,27 @@ func TestGracefulClosingKeepAlive(t *testing.T) {
 	<-in.exited
 }
 
+// What the kernel has taken for a graceful app is its own, though it had no
+// processor to look at it before SIGTERM.
+func TestGracefulTakesWhatWaits(t *testing.T) {
+	in := startApp(t, func(cfg *appConfig) { cfg.OnTerm, cfg.CloseKeepAlive = TermGraceful, true })
+	in.signal(syscall.SIGSTOP)
+	var waiting []rawConn
+	for range 20 {
+		c := dial(t, in.addr)
+		c.send("/", "a")
+		waiting = append(waiting, c)
+	}
+	in.terminate()
+	in.signal(syscall.SIGCONT)
+	for i, c := range waiting {
+		if _, err := c.read(); err != nil {
+			t.Errorf("request %d: %v", i, err)
+		}
+	}
+	<-in.exited
+}
+
 // A kept connection that stays idle does not hold a graceful app for ever.
 func TestGracefulLingers(t *testing.T) {
 	in := startApp(t, func(cfg *appConfig) { cfg.OnTerm, cfg.CloseKeepAlive = TermGraceful, true })
