@@ -31,17 +31,13 @@ func Tolerance(a *analysis.Analysis) time.Duration {
 	return max(minTolerance, 3*a.Prober.LateMax)
 }
 
-// busy is how long a process gets no processor before that spoils a comparison.
-const busy = 100 * time.Millisecond
-
 // Busy is the line that belongs under rows of a machine that was too busy to
 // play the scene as written; "" where it was not.
-func Busy(truth box.Truth, a *analysis.Analysis, agree bool) string {
-	if max(truth.Stood, a.Prober.LateMax) < busy {
+func Busy(held audit.Held, agree bool) string {
+	if !held.Busy() {
 		return ""
 	}
-	line := fmt.Sprintf("This machine was busy: the prober was up to %s late, and an app of the box stood still for up to %s.",
-		format.Duration(a.Prober.LateMax), format.Duration(truth.Stood))
+	line := "This machine was busy: " + held.String() + "."
 	if !agree {
 		line += " Play the scene again on a quieter one."
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/cutwatch/cutwatch/internal/config"
 	"github.com/cutwatch/cutwatch/internal/report"
 	"github.com/cutwatch/cutwatch/internal/run"
+	"github.com/cutwatch/cutwatch/internal/turns"
 )
 
 func TestMain(m *testing.M) {
@@ -37,8 +38,6 @@ const (
 	atOnce    = 4
 	// excuse is in the demo's own words that a disagreement may be the machine's.
 	excuse = "This machine was busy"
-	// again is how often one is played again for that, a scene's with no other beside it.
-	again = 4
 )
 
 func number(t *testing.T, env string, otherwise int) int {
@@ -65,12 +64,13 @@ func TestDemoScenes(t *testing.T) {
 		seed  int
 	}
 	plays := make(chan play)
-	var alone sync.RWMutex
+	sideBySide := number(t, atOnceEnv, atOnce)
+	room := turns.New(sideBySide)
 	var workers sync.WaitGroup
-	for range number(t, atOnceEnv, atOnce) { // t.Parallel would take as many as there are cores
+	for range sideBySide { // t.Parallel would take as many as there are cores
 		workers.Go(func() {
 			for p := range plays {
-				t.Run(p.scene+"/seed="+strconv.Itoa(p.seed), func(t *testing.T) { playScene(t, p.scene, int64(p.seed), &alone) })
+				t.Run(p.scene+"/seed="+strconv.Itoa(p.seed), func(t *testing.T) { playScene(t, p.scene, int64(p.seed), room) })
 			}
 		})
 	}
@@ -84,26 +84,24 @@ func TestDemoScenes(t *testing.T) {
 	workers.Wait()
 }
 
-// playScene plays a scene until the judgement agrees with the record. It is
-// played again only where the machine was too busy for the prober or the box's
-// apps to keep their times. alone is held while it is played again, and shared
-// while it is played first.
-func playScene(t *testing.T, name string, seed int64, alone *sync.RWMutex) {
+// playScene plays a scene until the judgement agrees with the record.
+func playScene(t *testing.T, name string, seed int64, room *turns.Room) {
 	t.Helper()
-	turn := alone.RLocker()
-	for left := again; ; left-- {
-		code, shown, r := playOnce(t, name, seed, turn)
-		wrong := wrongDiagnosis(name, r)
-		if code == 0 && wrong == "" {
-			t.Log(shown)
-			return
-		}
-		if left == 0 || !strings.Contains(shown, excuse) {
-			t.Fatalf("exit code %d; %s\n%s", code, wrong, shown)
-		}
-		t.Logf("played again; %s\n%s", wrong, shown)
-		turn = alone
+	wrong := room.Play(t, func() (wrong string, spoiled bool) {
+		code, shown, r := playOnce(t, name, seed)
+		return disagreement(code, shown, wrongDiagnosis(name, r)), strings.Contains(shown, excuse)
+	})
+	if wrong != "" {
+		t.Error(wrong)
 	}
+}
+
+// disagreement is what was shown, where something is wrong with it.
+func disagreement(code int, shown, wrong string) string {
+	if code == 0 && wrong == "" {
+		return ""
+	}
+	return fmt.Sprintf("exit code %d; %s\n%s", code, wrong, shown)
 }
 
 // result is what the tests read of result.json.
@@ -179,10 +177,8 @@ func wrongDiagnosis(scene string, r result) string {
 	return ""
 }
 
-func playOnce(t *testing.T, name string, seed int64, turn sync.Locker) (code int, shown string, r result) {
+func playOnce(t *testing.T, name string, seed int64) (code int, shown string, r result) {
 	t.Helper()
-	turn.Lock()
-	defer turn.Unlock()
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
@@ -237,16 +233,12 @@ func TestDemoOnAPlatform(t *testing.T) {
 		t.Skip("plays two deploys and a control period, 45 s")
 	}
 	t.Parallel() // nearly all of it is waiting
-	for left := again; ; left-- {
+	wrong := turns.New(1).Play(t, func() (wrong string, spoiled bool) {
 		code, shown, r := playSeries(t)
-		wrong := wrongSeries(r)
-		if code == 0 && wrong == "" {
-			return
-		}
-		if left == 0 || !strings.Contains(shown, excuse) {
-			t.Fatalf("exit code %d; %s\n%s", code, wrong, shown)
-		}
-		t.Logf("played again; %s\n%s", wrong, shown)
+		return disagreement(code, shown, wrongSeries(r)), strings.Contains(shown, excuse)
+	})
+	if wrong != "" {
+		t.Error(wrong)
 	}
 }
 

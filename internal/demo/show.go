@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/cutwatch/cutwatch/internal/audit"
 	"github.com/cutwatch/cutwatch/internal/box"
 	"github.com/cutwatch/cutwatch/internal/format"
 	"github.com/cutwatch/cutwatch/internal/report"
@@ -62,7 +63,7 @@ func (p *played) compare(w io.Writer, title string, truth box.Truth, out *run.Ou
 		return false, err
 	}
 	agree = Agree(rows)
-	if _, err := io.WriteString(w, Busy(truth, out.Analysis, agree)); err != nil {
+	if _, err := io.WriteString(w, Busy(audit.HeldUp(truth, out.Analysis.Prober), agree)); err != nil {
 		return false, fmt.Errorf("writing the comparison: %w", err)
 	}
 	return agree, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cutwatch/cutwatch/internal/analysis"
 	"github.com/cutwatch/cutwatch/internal/sample"
+	"github.com/cutwatch/cutwatch/internal/turns"
 	"github.com/cutwatch/cutwatch/internal/verdict"
 )
 
@@ -31,6 +32,9 @@ const attempts = 6
 func watch(t *testing.T, compared func(*testing.T) *truth, timed func(*truth)) {
 	t.Helper()
 	for i := range attempts {
+		if i > 0 {
+			turns.Settle(t)
+		}
 		again := false
 		ok := t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 			tr := compared(t)

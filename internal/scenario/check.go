@@ -19,8 +19,8 @@ type Row struct {
 	Failures                    map[string]int // measured, by owner
 	Truth                       int
 	Match                       audit.Match
-	Off                         []string      // expectations that do not hold
-	Stood                       time.Duration // the longest that the prober or an app of the box did
+	Off                         []string   // expectations that do not hold
+	Held                        audit.Held // by a busy machine
 	Took                        time.Duration
 }
 
@@ -37,7 +37,7 @@ func (s *Scenario) Check(p *Played) (*Row, error) {
 	}
 	a, v := p.Outcome.Analysis, p.Outcome.Verdict
 	r := &Row{
-		Name: s.Name, Kind: s.Kind, Verdict: v.Verdict, Failures: map[string]int{}, Stood: max(a.Prober.LateMax, p.Truth.Stood),
+		Name: s.Name, Kind: s.Kind, Verdict: v.Verdict, Failures: map[string]int{}, Held: audit.HeldUp(p.Truth, a.Prober),
 		Match: audit.Of(p.Truth, a.Failures, audit.Run{ID: p.Outcome.Head.ID, Start: start, Left: p.Left}),
 	}
 	if len(v.Reasons) > 0 {

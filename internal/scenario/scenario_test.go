@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cutwatch/cutwatch/internal/box"
+	"github.com/cutwatch/cutwatch/internal/turns"
 )
 
 var (
@@ -37,12 +39,6 @@ const (
 	// comma list. Empty: all.
 	onlyEnv = "CUTWATCH_SCENARIOS"
 
-	// busy is how long a process may stand still before what does not agree may
-	// be the machine's: as far apart as ends are seen together.
-	busy = 50 * time.Millisecond
-	// again is how often a scenario is played again for that, then with no other
-	// beside it.
-	again = 4
 	// limit of one play.
 	limit = 60 * time.Second
 )
@@ -54,7 +50,7 @@ func TestScenarios(t *testing.T) {
 	}
 	list := loadAll(t)
 	plays := make(chan *Scenario)
-	var alone sync.RWMutex
+	room := turns.New(sideBySide(t))
 	var mu sync.Mutex
 	var rows []*Row
 	var workers sync.WaitGroup
@@ -62,7 +58,7 @@ func TestScenarios(t *testing.T) {
 		workers.Go(func() {
 			for s := range plays {
 				t.Run(s.Name, func(t *testing.T) {
-					row := play(t, s, &alone)
+					row := play(t, s, room)
 					mu.Lock()
 					defer mu.Unlock()
 					rows = append(rows, row)
@@ -125,34 +121,27 @@ func wanted(name string) bool {
 	return false
 }
 
-// play plays a scenario until it comes out as it must. It is played again only
-// where the machine was too busy for the prober or the box's apps to keep their
-// times: then the play was another than its file says. alone is held while it
-// is played again, and shared while it is played first.
-func play(t *testing.T, s *Scenario, alone *sync.RWMutex) *Row {
+// play plays a scenario until it comes out as it must.
+func play(t *testing.T, s *Scenario, room *turns.Room) (row *Row) {
 	t.Helper()
-	turn := alone.RLocker()
-	for left := again; ; left-- {
-		row, samples := playOnce(t, s, turn)
+	var samples string
+	wrong := room.Play(t, func() (wrong string, spoiled bool) {
+		row, samples = playOnce(t, s)
 		if row.Good() {
-			if *record {
-				keep(t, s.Name, samples)
-			}
-			return row
+			return "", false
 		}
-		if left == 0 || row.Stood < busy {
-			t.Errorf("not as it must be; see the table (nothing stood still for longer than %v)", row.Stood)
-			return row
-		}
-		t.Logf("played again, since something stood still for %v: %q", row.Stood, row.Off)
-		turn = alone
+		return fmt.Sprintf("%s: %q", row.Held, row.Off), row.Held.Busy()
+	})
+	if wrong != "" {
+		t.Errorf("not as it must be, see the table; %s", wrong)
+	} else if *record {
+		keep(t, s.Name, samples)
 	}
+	return row
 }
 
-func playOnce(t *testing.T, s *Scenario, turn sync.Locker) (row *Row, samples string) {
+func playOnce(t *testing.T, s *Scenario) (row *Row, samples string) {
 	t.Helper()
-	turn.Lock()
-	defer turn.Unlock()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	begin := time.Now()

@@ -4,11 +4,13 @@ package trouble
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/cutwatch/cutwatch/internal/analysis"
 	"github.com/cutwatch/cutwatch/internal/run"
 	"github.com/cutwatch/cutwatch/internal/sample"
+	"github.com/cutwatch/cutwatch/internal/turns"
 	"github.com/cutwatch/cutwatch/internal/verdict"
 )
 
@@ -17,28 +19,21 @@ type problems []string
 
 func (p *problems) addf(form string, args ...any) { *p = append(*p, fmt.Sprintf(form, args...)) }
 
-// attempts is how often a trouble is made at most.
-const attempts = 6
-
 // inTrouble makes a trouble and reports what is wrong with its judgement. Where
 // the service itself stood still meanwhile, or never had what the prober sent in
 // vain, the judgement has another truth than the test: then it is made again.
 func inTrouble(t *testing.T, play func(t *testing.T) (problems, *record, *run.Outcome)) {
 	t.Helper()
-	for n := 1; ; n++ {
-		wrong, truth, out := play(t)
-		if len(wrong) == 0 {
-			return
+	wrong := turns.New(1).Play(t, func() (wrong string, spoiled bool) {
+		p, truth, out := play(t)
+		if len(p) == 0 {
+			return "", false
 		}
 		excuse := truth.excuse(out)
-		if excuse == "" || n == attempts {
-			for _, w := range wrong {
-				t.Error(w)
-			}
-			t.Errorf("the service was late by %v at most; excuse: %q", truth.Late, excuse)
-			return
-		}
-		t.Logf("made again: %s; the judgement was wrong by: %q", excuse, wrong)
+		return fmt.Sprintf("%s\nexcuse: %q; the service was late by %v at most", strings.Join(p, "\n"), excuse, truth.Late), excuse != ""
+	})
+	if wrong != "" {
+		t.Error(wrong)
 	}
 }
 
