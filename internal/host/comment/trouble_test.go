@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -99,12 +100,11 @@ func TestTrouble(t *testing.T) {
 func TestLostAnswerToAComment(t *testing.T) {
 	for _, made := range []bool{true, false} {
 		gh := started(t)
-		first := true
+		var broken atomic.Bool
 		gh.Before = func(w http.ResponseWriter, r *http.Request) bool {
-			if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/comments") || !first {
+			if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/comments") || broken.Swap(true) {
 				return false
 			}
-			first = false
 			if made {
 				gh.Comment(12, githubtest.Workflow, body(key, 100, "new"))
 			}
