@@ -43,8 +43,9 @@ func startInstance(ctx context.Context, cfg appConfig, isNew bool) (*instance, e
 	}
 	cmd := exec.Command(exe, "box-app", cfg.Instance)
 	// Nothing of the parent's environment: no secret of its. Under the race
-	// detector an exit would take a second.
-	cmd.Env = []string{appEnv + "=" + string(text), "GORACE=atexit_sleep_ms=0"}
+	// detector an exit would take a second. On a second processor an app would
+	// only look for work in vain, beside all the others.
+	cmd.Env = []string{appEnv + "=" + string(text), "GORACE=atexit_sleep_ms=0", "GOMAXPROCS=1"}
 	cmd.SysProcAttr = dieWithParent()
 	ready := make(chan error, 1)
 	go in.run(ctx, cmd, ready)
