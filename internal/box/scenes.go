@@ -172,10 +172,13 @@ func kubernetesNoPreStop(s *Scene, c *chooser) {
 	closeKeepAlive(s)
 }
 
+// kubernetesNoGraceful sends so many slow requests that every pod, the last one
+// too, has some in flight when it ends: those are all that it can cut.
 func kubernetesNoGraceful(s *Scene, c *chooser) {
 	podScene(s, c)
 	preStop(s, c)
 	closeKeepAlive(s)
+	s.Probe.SlowInterval = c.span(400*time.Millisecond, 80, 110)
 }
 
 // kubernetesKeepAlive keeps the connections busy, so that there is something
