@@ -27,8 +27,9 @@ const (
 // allowed is maxAdded by what a container takes now that does nothing.
 func allowed(t *testing.T) time.Duration {
 	t.Helper()
+	image := needImage(t) // built first, where it has to be
 	begin := time.Now()
-	mustDocker(t, "run", "--rm", needImage(t), "--version")
+	mustDocker(t, "run", "--rm", image, "--version")
 	idle := time.Since(begin)
 	t.Logf("a container that does nothing: %s", idle.Round(10*time.Millisecond))
 	return max(maxAdded, 4*idle)
